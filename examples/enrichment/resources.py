@@ -12,6 +12,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from examples.enrichment.api import EnrichmentApi
 from examples.enrichment.settings import from_environment
+from postmill.connections import apool
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +29,9 @@ async def resources() -> Resources:
     held = _of_loop.get(loop)
     if held is None:
         settings = from_environment()
-        pool = AsyncConnectionPool(
-            settings.database_url.get_secret_value(),
-            min_size=0,
-            max_size=settings.connections,
-            kwargs={"autocommit": True, "application_name": "enrichment items"},
-            # A connection from before a restart of the server is replaced, and no job sees it.
-            check=AsyncConnectionPool.check_connection,
-            open=False,
-        )
+        dsn = settings.database_url.get_secret_value()
+        # A connection from before a restart of the server is replaced, and no job sees it.
+        pool = apool(dsn, "enrichment items", prepared=True, min_size=0, max_size=settings.connections)
         held = _of_loop[loop] = Resources(pool, EnrichmentApi(settings))
         await pool.open()
     return held

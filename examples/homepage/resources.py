@@ -12,20 +12,29 @@ from examples.homepage.outbound.addresses import Addresses
 from examples.homepage.rss.fetch import FeedFetcher
 from examples.homepage.settings import Settings, from_environment
 from postmill import resource
+from postmill.connections import apool
 
 Pool = AsyncConnectionPool[AsyncConnection[Any]]
 
 
-def pool_of(settings: Settings) -> Pool:
-    """Connections in autocommit, not yet open. One from before a restart of the server is replaced, and nobody sees it."""
-    return AsyncConnectionPool(
-        settings.database_url.get_secret_value(),
-        min_size=0,
-        max_size=settings.connections,
-        kwargs={"autocommit": True, "application_name": "homepage"},
-        check=AsyncConnectionPool.check_connection,
-        open=False,
-    )
+ALIVE = {
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+"""Of connections: a server that is gone without a word (a failover, a cable) is noticed within half a minute."""
+
+
+def pool_of(settings: Settings, patience: float = 30.0) -> Pool:
+    """Connections in autocommit, not yet open. One from before a restart of the server is replaced, and nobody sees it.
+
+    `patience`: seconds for which a free one is waited for.
+    """
+    dsn = settings.database_url.get_secret_value()
+    bounds: dict[str, Any] = {"min_size": 0, "max_size": settings.connections, "timeout": patience}
+    return apool(dsn, "homepage", prepared=True, options=dict(ALIVE), **bounds)
 
 
 def fetcher_of(settings: Settings) -> FeedFetcher:

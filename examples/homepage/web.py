@@ -34,7 +34,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with pool_of(settings) as app.state.pool:
+        async with pool_of(settings, patience=5.0) as app.state.pool:
             yield
 
     app = FastAPI(title="Homepage", lifespan=lifespan)

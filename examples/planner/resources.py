@@ -20,14 +20,28 @@ Role = Literal["planner_app", "planner_planning", "planner_auditing"]
 ROLES: tuple[Role, ...] = ("planner_app", "planner_planning", "planner_auditing")
 
 
-def pool_of(settings: Settings, role: Role) -> Pool:
-    """Connections that begin as this role, in autocommit, not yet open."""
+ALIVE: dict[str, Any] = {
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+"""Of connections: a server that is gone without a word (a failover, a cable) is noticed within half a minute."""
+
+
+def pool_of(settings: Settings, role: Role, patience: float = 30.0) -> Pool:
+    """Connections that begin as this role, in autocommit, not yet open.
+
+    `patience`: seconds for which a free one is waited for.
+    """
     dsn = settings.database_url.get_secret_value()
     options = f"{conninfo_to_dict(dsn).get('options') or ''} -c role={role}"
     return AsyncConnectionPool(
-        make_conninfo(dsn, options=options.strip()),
+        make_conninfo(dsn, options=options.strip(), **ALIVE),
         min_size=0,
         max_size=settings.connections,
+        timeout=patience,
         kwargs={"autocommit": True, "application_name": role.replace("_", " ")},
         check=AsyncConnectionPool.check_connection,
         open=False,

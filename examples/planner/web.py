@@ -20,6 +20,9 @@ from examples.planner.resources import pool_of
 from examples.planner.settings import Settings, SettingsMissing, from_environment
 from postmill import AsyncClient
 
+PATIENCE = 5.0
+"""Seconds that a request waits for a connection; then it is answered 503."""
+
 
 def create_app(settings: Settings) -> FastAPI:
     """The ASGI application. It writes and enqueues; it does nothing that is slow."""
@@ -28,7 +31,7 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         dsn = settings.database_url.get_secret_value()
         async with (
-            pool_of(settings, "planner_app") as app.state.pool,
+            pool_of(settings, "planner_app", PATIENCE) as app.state.pool,
             AsyncClient(dsn, connections=settings.connections) as app.state.client,
         ):
             yield

@@ -11,20 +11,15 @@ from psycopg_pool import AsyncConnectionPool
 from examples.yellowbook.gemini.client import Gemini
 from examples.yellowbook.settings import Settings, from_environment
 from postmill import resource
+from postmill.connections import apool
 
 Pool = AsyncConnectionPool[AsyncConnection[Any]]
 
 
 def pool_of(settings: Settings) -> Pool:
     """Connections in autocommit, not yet open. One from before a restart of the server is replaced, and nobody sees it."""
-    return AsyncConnectionPool(
-        settings.database_url.get_secret_value(),
-        min_size=0,
-        max_size=settings.connections,
-        kwargs={"autocommit": True, "application_name": "yellow book"},
-        check=AsyncConnectionPool.check_connection,
-        open=False,
-    )
+    dsn = settings.database_url.get_secret_value()
+    return apool(dsn, "yellow book", prepared=True, min_size=0, max_size=settings.connections)
 
 
 def gemini_of(settings: Settings, timeout: float | None = None) -> Gemini:

@@ -8,6 +8,7 @@ from typing import Any
 import anthropic
 import httpx2
 
+from examples.homepage.tagging.bounded import bounded
 from examples.homepage.tagging.errors import ItemFailed, Refused, TooBusy
 from examples.homepage.tagging.prompt import SYSTEM
 from examples.homepage.tagging.service import Answer
@@ -15,6 +16,7 @@ from examples.homepage.tagging.settings import TaggingSettings
 
 _BUSY = (429, 529)
 _OF_THE_ITEM = (400, 413, 422)
+_MOST_TOKENS = 10_000_000
 
 
 def client_of(settings: TaggingSettings) -> anthropic.AsyncAnthropic:
@@ -26,6 +28,8 @@ def client_of(settings: TaggingSettings) -> anthropic.AsyncAnthropic:
         base_url=settings.base_url,
         timeout=settings.timeout,
         max_retries=0,
+        default_headers={"Accept-Encoding": "identity"},
+        http_client=anthropic.DefaultAsyncHttpxClient(event_hooks={"response": [bounded]}),
     )
 
 
@@ -49,7 +53,7 @@ async def ask(client: anthropic.AsyncAnthropic, settings: TaggingSettings, promp
     except anthropic.APIConnectionError as error:
         unheard = isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout)
         raise ItemFailed(f"connection: {error.__cause__ or error}", billed=not unheard) from error
-    except (anthropic.APIError, httpx2.HTTPError, ValueError) as error:
+    except (anthropic.APIError, httpx2.HTTPError, ValueError, RecursionError) as error:
         raise ItemFailed(f"no answer that can be read: {type(error).__name__}", billed=True) from error
     return _read(message)
 
@@ -67,8 +71,13 @@ def _read(message: Any) -> Answer:
     """Of 200: the client checks no shape, so a page of a proxy's gets here as a text."""
     try:
         usage = message.usage
-        read = usage.input_tokens + (usage.cache_read_input_tokens or 0)
+        read, written = (
+            int(usage.input_tokens + (usage.cache_read_input_tokens or 0)),
+            int(usage.output_tokens),
+        )
         text = "".join(block.text for block in message.content if block.type == "text")
-        return Answer(text, message.stop_reason, int(read), int(usage.output_tokens))
-    except (AttributeError, TypeError):
+        if not (0 <= read <= _MOST_TOKENS and 0 <= written <= _MOST_TOKENS):
+            raise ValueError("nobody has used so many tokens")
+        return Answer(text, message.stop_reason, read, written)
+    except (AttributeError, TypeError, ValueError, OverflowError):
         raise ItemFailed("no answer that can be read: no message", billed=True) from None

@@ -73,11 +73,27 @@ async def test_a_body_without_end_is_not_read_to_it(site: Site) -> None:
     assert (await site.http.post("/good-sites", headers=told, content=b"")).status_code == 413
 
 
-async def test_a_database_that_is_away_is_said(site: Site) -> None:
-    """503 and when to come again, not a fault of the application's."""
+async def test_a_restart_of_the_server_is_not_seen(site: Site) -> None:
+    """All connections of the pool are dead; the next request has a live one, at once."""
+    pool = pool_of(site)
+    for conn in [await pool.getconn() for _ in range(pool.max_size)]:
+        await pool.putconn(conn)
+    dead = "select count(pg_terminate_backend(pid, 5000)) as n from pg_stat_activity where application_name = 'homepage'"
+    assert (await site.row(f"{dead} and datname = current_database()"))["n"] == pool.max_size
+    assert (await site.http.get("/good-sites")).status_code == 200
+    assert pool.get_stats()["requests_wait_ms"] < 2000
+
+
+def pool_of(site: Site) -> Any:
+    """That of the API."""
     transport = site.http._transport
     assert isinstance(transport, httpx.ASGITransport)
-    pool = transport.app.state.pool  # type: ignore[attr-defined]
+    return transport.app.state.pool  # type: ignore[attr-defined]
+
+
+async def test_a_database_that_is_away_is_said(site: Site) -> None:
+    """503 and when to come again, not a fault of the application's."""
+    pool = pool_of(site)
     pool.timeout = 0.05
     held = [await pool.getconn() for _ in range(pool.max_size)]
     try:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Body = Literal["good", "garbage", "cut", "none", "slow"]
-"""`garbage` is a page of a proxy's, `cut` ends in the middle, `none` closes without an answer, `slow` never ends."""
+Body = Literal["good", "garbage", "cut", "none", "slow", "huge", "deep"]
+"""`garbage` is a page of a proxy's, `cut` ends in the middle, `none` closes without an answer, `slow` never ends, `huge` is of
+ten million bytes, `deep` nests without end."""
 
 _TYPES = {
     400: "invalid_request_error",
@@ -28,7 +29,7 @@ class Reply:
     text: str | None = None
     status: int = 200
     stop_reason: str = "end_turn"
-    usage: tuple[int, int] | None = None
+    usage: tuple[Any, Any] | None = None
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
     body: Body = "good"
@@ -49,7 +50,7 @@ def error(status: int) -> dict[str, Any]:
     }
 
 
-def message(number: int, model: str, text: str, stop_reason: str, usage: tuple[int, int]) -> dict[str, Any]:
+def message(number: int, model: str, text: str, stop_reason: str, usage: tuple[Any, Any]) -> dict[str, Any]:
     """The body of an answer."""
     return {
         "id": f"msg_{number:024}",

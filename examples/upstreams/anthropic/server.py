@@ -86,7 +86,7 @@ class AnthropicServer(ThreadingHTTPServer):
         headers = {} if answer.retry_after is None else {"Retry-After": answer.retry_after}
         return Reply(status=answer.status, headers=headers, delay=delay, body=answer.body)
 
-    def count(self, status: int, usage: tuple[int, int] = (0, 0)) -> None:
+    def count(self, status: int, usage: tuple[Any, Any] = (0, 0)) -> None:
         """Note one answer."""
         with self.lock:
             self.answers[status] += 1
@@ -152,11 +152,13 @@ class _Handler(BaseHTTPRequestHandler):
         content: bytes,
         headers: dict[str, str],
         reply: Reply | None = None,
-        usage: tuple[int, int] = (0, 0),
+        usage: tuple[Any, Any] = (0, 0),
     ) -> None:
         self.server.count(status, usage)
         kind = "good" if reply is None else reply.body
         page = b"<html><body>502 Bad Gateway</body></html>"
+        if kind in ("huge", "deep"):
+            content = {"huge": b" " * 10**7, "deep": b"[" * 10**5}[kind]
         sent = {"garbage": page, "cut": content[: len(content) // 2], "slow": b""}.get(kind, content)
         self.send_response(status)
         self.send_header("Content-Type", "text/html" if kind == "garbage" else "application/json")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from examples.homepage.tests.ai.newsroom import Newsroom, metric
@@ -32,6 +34,27 @@ async def test_an_answer_of_no_use_is_skipped_and_asked_for_again_next_hour(news
     await news.site.conn.execute("update feed_items set ai_failures = 0")
     await news.run("8 hours")
     assert await news.tagged() == 3
+
+
+@pytest.mark.parametrize(
+    "wild",
+    [
+        Reply(usage=(-(10**9), 5)),
+        Reply(usage=(10**30, 5)),
+        Reply(usage=(math.nan, 5)),
+        Reply(usage=(5, math.inf)),
+        Reply(body="huge"),
+        Reply(body="deep"),
+    ],
+)
+async def test_a_wild_answer_costs_what_it_may_and_keeps_no_other_item(news: Newsroom, wild: Reply) -> None:
+    """Not what it says: a run that it ended would begin with the same item, each time."""
+    await news.write(3)
+    news.model.planned.append(wild)
+    await news.run()
+    usage = await news.now()
+    assert (await news.tagged(), usage["totalRequests"], usage["reservedCents"]) == (2, 3, 0)
+    assert 0 < usage["estimatedCostCents"] < 10
 
 
 async def test_what_is_never_answered_is_skipped(news: Newsroom, monkeypatch: pytest.MonkeyPatch) -> None:
