@@ -340,6 +340,7 @@ async def test_a_tenants_overview_is_its_own(console: Console, incidents: dict[s
     for said in (
         "It looks like us: 25.0 % of your jobs of the last hour failed, and jobs of ChargeInvoice fail in the same way",
         "by the platform 1 of your 2 jobs",
+        "1 of your jobs was given up, and waits to be replayed or discarded",
     ):
         assert said in ours.text, (said, ours.text)
     await do(api, "select postmill.door_pause_type('ChargeInvoice', 'v42 is bad')")

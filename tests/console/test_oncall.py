@@ -88,6 +88,30 @@ class Keys:
             await self.page.keyboard.press(key)
 
 
+async def test_acts_are_a_skip_away(live: Live, browser: Browser) -> None:
+    """By keyboard: two skip links, then what can be done; on a telephone everything of an incident is within the window."""
+    async with screen(browser, live.url, await live.token()) as window:
+        page = window.page
+        await window.go("/ops")
+        group = await page.get_attribute("#part-incidents td a[href*='/ops/errors/']", "href")
+        await window.go(group or "")
+        for _ in range(2):
+            await page.keyboard.press("Tab")
+        assert await page.evaluate("document.activeElement.textContent") == "Skip to the actions"
+        await page.keyboard.press("Enter")
+        met = []
+        for _ in range(2):
+            await page.keyboard.press("Tab")
+            met.append(await page.evaluate("document.activeElement.textContent"))
+        assert met == ["Replay…", "Pause job type…"]
+        await page.set_viewport_size({"width": 390, "height": 800})
+        await window.go("/ops")
+        beside = """[...document.querySelectorAll('#incidents tbody :is(a, button, summary, td, th)')]
+                    .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth).length"""
+        assert await page.evaluate(beside) == 0
+        window.check()
+
+
 async def test_from_the_verdict_to_a_running_replay_by_keyboard(live: Live, browser: Browser) -> None:
     """The design's walk (4.3): at most three clicks to the cause, six to a replay that runs; then the type is paused."""
     async with screen(browser, live.url, await live.token(Role.SUPER_ADMIN)) as window:

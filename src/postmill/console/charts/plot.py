@@ -13,8 +13,8 @@ from postmill.console.charts.scale import nice_ticks
 from postmill.console.charts.svg import clean, element, rectangle
 from postmill.console.frame.words import _
 
-LETTER = 6.2
-"""Width of a letter in the chart's own units, about."""
+LETTER = 8.7
+"""Width of a letter in the chart's own units, about, where letters are largest: on a telephone."""
 
 
 @dataclass(frozen=True, slots=True)
