@@ -43,7 +43,11 @@ def doctor(
         run.out.document({"level": level, "checks": findings})
     else:
         count = sum(finding.level is not Level.OK for finding in findings)
-        word = "all well" if not count else f"{count} of {len(findings)} checks {'want' if count > 1 else 'wants'} a look"
+        word = (
+            "all well"
+            if not count
+            else f"{count} of {len(findings)} checks {'want' if count > 1 else 'wants'} a look"
+        )
         run.out.say(f"\n{word}", style=MARKS[level][1])
     raise typer.Exit(_code(findings, level, strict))
 
