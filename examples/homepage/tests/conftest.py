@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
 import pytest_asyncio
 
 from examples.homepage import statements
+from examples.homepage.demo.stand_ins import FOLDERS
 from examples.homepage.tests.site import Site, opened
 from examples.upstreams.feeds.server import FeedServer
 from postmill import Client, Registry
@@ -39,9 +41,11 @@ def service() -> Iterator[FeedServer]:
 
 @pytest_asyncio.fixture
 async def site(
-    emptied: Database, service: FeedServer, monkeypatch: pytest.MonkeyPatch
+    emptied: Database, service: FeedServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> AsyncIterator[Site]:
     """The application in the module's database, without sources. At the end Postmill's invariants are checked."""
+    for variable, folder in FOLDERS.items():
+        monkeypatch.setenv(variable, str(tmp_path / folder))
     with Client(emptied.dsn) as client:
         client.register(Registry.collect("examples.homepage.jobs"))
     with psycopg.connect(emptied.dsn, autocommit=True) as conn:
