@@ -65,7 +65,7 @@ async def test_the_scheduler_comes_by_itself(site: Site) -> None:
             await until(partial(labour.all_true, happened))
             await labour.idle()
     await site.conn.execute("delete from postmill.trigger")
-    jobs = await site.rows("select source, payload from postmill.any_job")
+    jobs = await site.rows("select source, payload from postmill.any_job where job_type = 'RSS_FEED_REFRESH'")
     assert {str(job["payload"]) for job in jobs if job["source"] == "schedule"} == {"{}"}
     assert [job["payload"]["source_id"] for job in jobs if "source_id" in job["payload"]].count(
         str(source)
