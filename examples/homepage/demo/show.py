@@ -39,7 +39,8 @@ class Display:
         self._noted = len(notes)
         if self._live is not None:
             # Not a line more than the smallest terminals have.
-            self._live.update(Group(types(now, self._stage), Text(line(now)), *self._foot(seconds)))
+            moment = Text(line(now), no_wrap=True, overflow="ellipsis")
+            self._live.update(Group(types(now, self._stage), moment, *self._foot(seconds)))
         elif time.monotonic() >= self._due:
             self._due = time.monotonic() + PLAIN_EVERY
             self._console.print(f"{seconds:6.1f} s  {line(now)}", highlight=False, soft_wrap=True)
