@@ -195,4 +195,4 @@ def test_a_field_of_a_payload_may_have_any_name() -> None:
 
     for made in (plain, plain.using(priority=1)):
         with pytest.raises(PayloadRefused, match="self"):
-            made.new(**{"a": 1, "self": 2})
+            made.new(a=1, self=2)
