@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from postmill.domain.context import HandlerContext
-from postmill.domain.errors import DefinitionError
+from postmill.domain.errors import DefinitionError, PayloadRefused
 from postmill.domain.job_type import job
 from postmill.domain.signature import read_signature
 
@@ -185,3 +185,14 @@ def test_only_types_that_could_hold_a_naive_datetime_cost_a_look(annotation: Any
 
     handler.__annotations__ = {"a": datetime.datetime if isinstance(annotation, str) else annotation}
     assert read_signature(handler, "t").may_hide_datetimes is hides
+
+
+def test_a_field_of_a_payload_may_have_any_name() -> None:
+    """`self` is refused as any other that the handler does not take."""
+
+    @job
+    def plain(a: int) -> None: ...
+
+    for made in (plain, plain.using(priority=1)):
+        with pytest.raises(PayloadRefused, match="self"):
+            made.new(a=1, self=2)

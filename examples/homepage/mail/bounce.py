@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from email import message_from_bytes, policy
+from email import message_from_bytes
 from email.message import Message
 
-from examples.homepage.mail.decoding import header
+from examples.homepage.mail.decoding import BOUNDED, header
 from examples.homepage.mail.parts import leaves
 
 _ID = re.compile(r"<[^<>\s]{1,250}>")
@@ -30,4 +30,4 @@ def _within(part: Message) -> list[Message]:
     if part.is_multipart():
         return [inner for inner in part.get_payload() if isinstance(inner, Message)]
     content = part.get_payload(decode=True)
-    return [message_from_bytes(content, policy=policy.compat32)] if isinstance(content, bytes) else []
+    return [message_from_bytes(content, policy=BOUNDED)] if isinstance(content, bytes) else []

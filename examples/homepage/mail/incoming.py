@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from email import message_from_bytes, policy
+from email import message_from_bytes
 from email.message import Message
 from email.utils import getaddresses
 
 from examples.homepage.mail.automatic import is_automatic, is_bounce
 from examples.homepage.mail.bounce import failed_message_id
-from examples.homepage.mail.decoding import header, headers
+from examples.homepage.mail.decoding import BOUNDED, header, headers
 from examples.homepage.mail.parts import Text, text_of
 
 MOST_ADDRESSES = 50
@@ -47,7 +47,7 @@ def read(raw: bytes) -> Incoming:
     Raises Unreadable.
     """
     try:
-        return _read(message_from_bytes(raw, policy=policy.compat32))
+        return _read(message_from_bytes(raw, policy=BOUNDED))
     # The library has more ways to stumble over a hostile mail than it documents (nesting without end, for one), and one mail
     # must not keep the others from being read.
     except Exception as fault:

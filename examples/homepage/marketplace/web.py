@@ -53,7 +53,8 @@ async def picture(request: Request, listing: UUID, member: UUID) -> Uploaded:
             raise HTTPException(status.HTTP_404_NOT_FOUND, _STRANGE)
         if found["status"] != "active":
             raise HTTPException(status.HTTP_409_CONFLICT, f"the listing is {found['status']}")
-        if found["images"] >= MOST_IMAGES:
+        there = await row(conn, "count_images", id=listing)
+        if there is None or there["images"] >= MOST_IMAGES:
             raise HTTPException(status.HTTP_409_CONFLICT, f"a listing has at most {MOST_IMAGES} pictures")
         return Uploaded(image_id=await upload(conn, listing, data, settings))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from examples.homepage.settings import from_environment
 from examples.homepage.tests.market import pictures
 from examples.homepage.tests.market.market import Market, written
 from examples.homepage.tests.site import serving
+from tests.support.workers import until
 
 
 async def asked(
@@ -88,6 +90,25 @@ async def test_a_picture_is_made_into_sizes(
     await asked(market, "images", 202, content=b"x", **own)
     await market.site.conn.execute(b"update marketplace_listings set status = 'sold'")
     assert await asked(market, "images", 409, content=b"x", **own) == "the listing is sold"
+
+
+async def test_pictures_that_come_together_are_counted(
+    market: Market, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They wait for one another, and the second sees the first."""
+    monkeypatch.setattr(web, "MOST_IMAGES", 1)
+    where, own = f"/listings/{market.listing}/images", {"member": str(market.seller)}
+
+    async def both_wait() -> bool:
+        found = await market.site.row("select count(*) as n from pg_locks where not granted")
+        return bool(found["n"] >= 2)
+
+    async with market.site.conn.transaction():
+        await market.site.conn.execute("select from marketplace_listings for update")
+        both = [asyncio.create_task(market.site.http.post(where, params=own, content=b"x")) for _ in range(2)]
+        await until(both_wait)
+    assert sorted([(await one).status_code for one in both]) == [202, 409]
+    await market.work()
 
 
 async def test_more_time_for_a_listing(market: Market) -> None:

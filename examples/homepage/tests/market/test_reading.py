@@ -98,9 +98,11 @@ def test_headers() -> None:
         HEAD + b"To: " + b"a@b.example, " * 100_000 + b"\r\n\r\n",
         HEAD + b"Subject: " + b"=?utf-8?q?=41?= " * 100_000 + b"\r\n\r\n",
         HEAD + b"Content-Type: text/plain; " + b"a*0=b; " * 20_000 + b"\r\n\r\nx",
+        HEAD + b"Content-Type: text/plain; " + b"a=b; " * 300_000 + b"\r\n\r\nx",
+        HEAD + b"Content-Type: multipart/mixed; boundary=x; " + b"a=b; " * 300_000 + b"\r\n\r\n--x\r\n\r\nx",
         bytes(range(256)) * 400,
     ],
-    ids=["nested", "parts", "depth", "open", "addresses", "words", "parameters", "noise"],
+    ids=["nested", "parts", "depth", "open", "addresses", "words", "parameters", "more", "in parts", "noise"],
 )
 def test_what_is_made_to_hurt(raw: bytes) -> None:
     """Read, or refused, in a bounded time."""
