@@ -12,6 +12,7 @@ from postmill.console.failures.replaying import wizard
 from postmill.console.frame.pauses import paused_until
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
+from postmill.console.pages.changed import worker_name
 from postmill.domain.queue import check_runbook
 from postmill.operate.incident_kin import Kin
 from postmill.store.incidents import IncidentView
@@ -229,7 +230,7 @@ def _cause(visit: Visit, incident: IncidentView, scene: Scene | None) -> tuple[s
         case "no_workers":
             return _("no worker serves %s") % ref, visit.url("/workers")
         case "worker_lost":
-            return _("worker %s was lost shortly before") % ref, visit.url(f"/workers/{detail}")
+            return _("worker %s was lost shortly before") % worker_name(ref), visit.url(f"/workers/{detail}")
         case "deploy" if detail:
             told = _("first %(error)s after %(version)s") % {
                 "error": detail.rpartition(".")[2],
