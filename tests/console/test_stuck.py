@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from uuid import UUID
 
 import pytest
@@ -106,3 +107,22 @@ async def test_a_schedule_that_waits_for_its_own_job(console: Console, stuck: di
     await tick(console, trigger, 0, "", "enqueued")
     assert "held up" not in (await page(console, "/ops")).text
     assert "were left out" not in (await page(console, here)).text
+
+
+async def test_a_late_queue_says_whose_jobs_wait(console: Console, stuck: dict[str, UUID]) -> None:
+    """Where nothing has ended there is no failure that would tell whom it hurts."""
+    rows = [
+        ["exports", "acme", "queued", 2, 61],
+        ["exports", "beta", "queued", 5, 61],
+        ["syncs", "gamma", "queued", 1, 1],
+    ]
+    await do(console.api, """update postmill.upkeep set note = jsonb_build_object('depths', %s::jsonb),
+                                    last_run_at = postmill.now() where name = 'monitor'""", json.dumps(rows))  # fmt: skip
+    await do(console.api, "select postmill.note_incident('sla_breach', 'exports', 'warning', 'queue exports is late', '{}', null,"
+                          " 'exports', null, '{}')")  # fmt: skip
+    now = await page(console, "/ops")
+    assert "beta , acme 7 wait" in now.text
+    assert "gamma" not in now.text
+    assert "1 queue breaches its SLA since" in now.text
+    assert now.text.count("exports") >= 2
+    assert "no worker serves" not in now.text  # the incident tells of it

@@ -77,11 +77,16 @@ def is_id(text: str) -> bool:
     return _UUID.fullmatch(text) is not None
 
 
+def worker_name(id: str) -> str:
+    """`vm pid 21422` of a worker's id, `vm:21422:d32e…`; any other as it is."""
+    host, _colon, rest = id.partition(":")
+    return _("%(host)s pid %(pid)s") % {"host": host, "pid": rest.partition(":")[0]} if rest else id
+
+
 def _target(one: Change) -> str | None:
     text = one.label or one.target
     if text and (one.kind.startswith("workers.") or one.kind == "worker_loss"):
-        host, _colon, rest = text.partition(":")
-        return _("%(host)s pid %(pid)s") % {"host": host, "pid": rest.partition(":")[0]} if rest else text
+        return worker_name(text)
     return short_id(text) if text and is_id(text) else text
 
 

@@ -16,6 +16,7 @@ from postmill.console.pages import changed, minutes, wrong
 from postmill.domain.access import Action
 from postmill.operate import commands, incidents
 from postmill.operate import now as model
+from postmill.store.fleet import depths as read_depths
 from postmill.store.now import read_changes
 from postmill.store.stuck import read_stuck
 from postmill.store.type_pauses import read_type_pauses
@@ -51,7 +52,10 @@ async def now(visit: Visit) -> Response:
         counted = await visit.attempt(
             _("the last hour minute by minute"), model.minutes(queue=of_queue, schema=visit.schema)
         )
-    rows = [wrong.row(visit, one, seen.scenes) for one in seen.kin] if seen else []
+    depths = []
+    if seen and visit.wants("incidents") and wrong.nobody_named(seen.kin):
+        depths = await visit.attempt(_("who waits in late queues"), read_depths(schema=visit.schema)) or []
+    rows = [wrong.row(visit, one, seen.scenes, depths) for one in seen.kin] if seen else []
     held = await visit.read(read_type_pauses(schema=visit.schema)) if visit.wants("verdict") else []
     late = [one.incident.queue for one in rows if one.incident.kind == "sla_breach" and one.incident.queue]
     stuck = await visit.read(read_stuck(schema=visit.schema)) if visit.wants("verdict") else []

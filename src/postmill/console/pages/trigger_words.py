@@ -84,6 +84,12 @@ class HeldUp:
     n: int
     more: bool
 
+    @property
+    def said(self) -> str:
+        """What it waits for, in words."""
+        n = f"{self.n:,}{'+' if self.more else ''}"
+        return _("the last %s runs were left out: its job before is not over") % n
+
 
 def blocker(detail: str | None) -> UUID | None:
     """The job that a run was left out for; None: it was not."""
@@ -121,8 +127,7 @@ def hints(
     elif trigger.error:
         found.append(_("the last run failed: %s") % trigger.error[:300])
     if (held := held_up(trigger, runs)) is not None:
-        n = f"{held.n:,}{'+' if held.more else ''}"
-        found.append(_("the last %s runs were left out: its job before is not over") % n)
+        found.append(held.said)
     if not runs and trigger.last_run_at is None and not _waits_for_its_first(trigger, now):
         found.append(_("never fired"))
     return found

@@ -12,8 +12,10 @@ from postmill.console.failures.replaying import wizard
 from postmill.console.frame.pauses import paused_until
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
+from postmill.console.pages.changed import worker_name
 from postmill.domain.queue import check_runbook
 from postmill.operate.incident_kin import Kin
+from postmill.store.fleet import Depth
 from postmill.store.incidents import IncidentView
 from postmill.store.now import NewError, Scene
 
@@ -40,6 +42,7 @@ class Row:
         also: what else is wrong for the same cause.
         title: what is wrong, without what `what` says.
         held: what of it is paused, and until when; `resumes`: where that is ended.
+        waiting: of a late queue whose jobs wait, by slug, the most first.
         silent_for: seconds since something failed last, where nothing did in the last whole minute.
         runbook: an address outside, checked when it was declared; `action`: what its job type says is to be done.
     """
@@ -58,6 +61,7 @@ class Row:
     action: str | None
     also: list[Also]
     silent_for: float | None
+    waiting: list[tuple[str, int]]
 
     @property
     def happens(self) -> str:
@@ -77,8 +81,8 @@ class Row:
         return [one.incident.id for one in self.also if one.incident.acknowledged_at is None]
 
 
-def row(visit: Visit, kin: Kin, scenes: Mapping[UUID, Scene]) -> Row:
-    """All that is shown of what has one cause."""
+def row(visit: Visit, kin: Kin, scenes: Mapping[UUID, Scene], depths: Sequence[Depth] = ()) -> Row:
+    """All that is shown of what has one cause. `depths`: who waits where."""
     incident = kin.head
     scene = scenes.get(incident.id)
     cause, href = _cause(visit, incident, scene)
@@ -86,8 +90,23 @@ def row(visit: Visit, kin: Kin, scenes: Mapping[UUID, Scene]) -> Row:
         incident, scene, kind(incident.kind), _opens(visit, incident), cause, href, _replay(visit, incident),
         _title(incident, scene), *_held(visit, scene), _runbook(scene), scene.action if scene else None,
         [Also(one, kind(one.kind), _title(one, scenes.get(one.id)), _opens(visit, one)) for one in kin.others],
-        _silent(scene, visit.now),
+        _silent(scene, visit.now), _waiting(incident, depths),
     )  # fmt: skip
+
+
+def nobody_named(kin: Sequence[Kin]) -> bool:
+    """Whether a queue is late and nothing has failed in it: then it is not known yet whom that hurts."""
+    late = [one.head for one in kin if one.head.kind == "sla_breach"]
+    return any(not one.tenants and one.queue for one in late)
+
+
+def _waiting(incident: IncidentView, depths: Sequence[Depth]) -> list[tuple[str, int]]:
+    if incident.kind != "sla_breach" or incident.tenants:
+        return []
+    named = [one for one in depths if one.queue == incident.queue and one.state == "queued" and one.n]
+    return sorted(
+        ((one.tenant, one.n) for one in named if one.tenant not in ("", "other")), key=lambda one: -one[1]
+    )
 
 
 def _silent(scene: Scene | None, now: datetime | None) -> float | None:
@@ -229,7 +248,7 @@ def _cause(visit: Visit, incident: IncidentView, scene: Scene | None) -> tuple[s
         case "no_workers":
             return _("no worker serves %s") % ref, visit.url("/workers")
         case "worker_lost":
-            return _("worker %s was lost shortly before") % ref, visit.url(f"/workers/{detail}")
+            return _("worker %s was lost shortly before") % worker_name(ref), visit.url(f"/workers/{detail}")
         case "deploy" if detail:
             told = _("first %(error)s after %(version)s") % {
                 "error": detail.rpartition(".")[2],
