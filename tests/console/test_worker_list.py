@@ -50,7 +50,10 @@ async def test_the_worst_first_and_each_thing_once(console: Console, workers: No
     assert "Critical gone" not in seen.text
     rows = [seen.text.rindex(f" {name} pid 7 ") for name in ("lost", "old-0", "next")]
     assert rows == sorted(rows)
-    assert "gone without a word for" in (await page(console, f"/ops/workers/{GONE}")).text
+    one = await page(console, f"/ops/workers/{GONE}")
+    assert "gone without a word for" in one.text
+    [jobs] = [link for link in one.links if link.startswith("/ops/jobs?q=worker")]
+    assert "No job" in (await page(console, jobs)).text
 
 
 async def test_a_name_leads_to_its_latest_session(console: Console, workers: None) -> None:

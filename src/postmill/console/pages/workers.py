@@ -18,6 +18,7 @@ from postmill.console.frame.shown import seconds
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _, many
 from postmill.domain.access import Action
+from postmill.domain.query_words import written
 from postmill.domain.worker_warnings import Warning
 from postmill.operate import fleet, workers
 from postmill.operate.fleet import WorkerCard
@@ -92,6 +93,7 @@ async def one(visit: Visit) -> Response:
         held=held,
         losing=losing(held),
         ended=ended,
+        jobs=visit.url("/jobs", q=f"worker:{written(worker.worker_id)}"),
         slugs=slugs,
         chart=_timeline(held, ended, visit) if held or ended else None,
         log=await visit.read(store.object_log("worker", worker.worker_id, 20, schema=schema)),
