@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from difflib import get_close_matches
 from pathlib import Path
-
-from postmill.domain.suggest import did_you_mean
 
 
 def names() -> list[str]:
@@ -23,8 +22,10 @@ def main(words: list[str]) -> None:
 
 
 def _refused(name: str) -> int:
-    meant = did_you_mean(name, names(), noun="examples")
-    print(f"error: there is no example {name!r}{meant}", file=sys.stderr)
+    near = get_close_matches(name, names(), n=1)
+    meant = f" did you mean {near[0]!r}?" if near else ""
+    known = f"known examples: {', '.join(names())}"
+    print(f"error: there is no example {name!r};{meant} {known}", file=sys.stderr)
     print(f"  → as in: make example NAME={names()[0]}", file=sys.stderr)
     return 2
 

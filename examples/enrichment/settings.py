@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from postmill.domain.errors import SettingsError
+from postmill.errors import SettingsError
 
 PREFIX = "ENRICHMENT_"
 

@@ -9,11 +9,9 @@ from typing import Any, Unpack
 
 from examples.homepage.cadences import CADENCES
 from examples.homepage.job_types import REGISTRY, JobType
+from postmill import JobType as Handler
 from postmill import job, schedule
-from postmill.domain.declared import DeclaredTrigger
-from postmill.domain.job_type import Decorator
-from postmill.domain.job_type import JobType as Handler
-from postmill.domain.job_type_options import JobTypeOptions
+from postmill.typing import DeclaredTrigger, Decorator, JobTypeOptions
 
 
 def handles(kind: JobType, **options: Unpack[JobTypeOptions]) -> Decorator:

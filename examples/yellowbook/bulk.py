@@ -9,12 +9,19 @@ from examples.yellowbook.gemini.client import MOST_IN_A_BATCH
 from examples.yellowbook.gemini.errors import GeminiError
 from examples.yellowbook.generate import regeneration
 from examples.yellowbook.resources import entries, gemini
-from examples.yellowbook.retrying import CLASSIFIER, RETRY
+from examples.yellowbook.retrying import ATTEMPTS, CLASSIFIER, RETRY
 from examples.yellowbook.statements import Row, rows, vector
 from postmill import Context, NewJob, aenqueue_many, job
 
 
-@job("regenerate-embeddings", queue="embeddings-bulk", retry=RETRY, classifier=CLASSIFIER, timeout=300)
+@job(
+    "regenerate-embeddings",
+    queue="embeddings-bulk",
+    retry=RETRY,
+    max_attempts=ATTEMPTS,
+    classifier=CLASSIFIER,
+    timeout=300,
+)
 async def regenerate_embeddings(
     ctx: Context, businessIds: list[UUID], enqueuedAt: datetime
 ) -> dict[str, int]:

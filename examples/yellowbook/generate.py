@@ -9,7 +9,7 @@ from uuid import UUID
 
 from examples.yellowbook.payload import EmbeddingJobPayload
 from examples.yellowbook.resources import entries, gemini
-from examples.yellowbook.retrying import CLASSIFIER, RETRY, should_retry
+from examples.yellowbook.retrying import ATTEMPTS, CLASSIFIER, RETRY, should_retry
 from examples.yellowbook.statements import row, vector
 from postmill import Bury, Context, Idempotency, Mode, NewJob, Rate, job
 
@@ -21,6 +21,7 @@ SUBJECT_DELETED = "subject_deleted"
     "generate-embedding",
     queue="embeddings",
     retry=RETRY,
+    max_attempts=ATTEMPTS,
     classifier=CLASSIFIER,
     timeout=60,
     rate=Rate(3000, per=60, burst=200),

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from postmill.domain.artifact import Artifact
     from postmill.domain.batch import Batch
     from postmill.domain.boost import Boost
+    from postmill.domain.classify import Classifier
     from postmill.domain.declared import on_event, schedule
     from postmill.domain.errors import EnqueueRefused, PostmillError
     from postmill.domain.idempotency import Idempotency, Mode, stable_hash
@@ -59,6 +60,7 @@ __all__ = [
     "Steps",
     "Constant",
     "ByErrorClass",
+    "Classifier",
     "Idempotency",
     "Mode",
     "Limit",
@@ -116,6 +118,7 @@ _HOMES = {
     "postmill.domain.batch": "Batch",
     "postmill.domain.workflow": "Workflow",
     "postmill.domain.boost": "Boost",
+    "postmill.domain.classify": "Classifier",
     "postmill.domain.declared": "on_event schedule",
     "postmill.domain.errors": "EnqueueRefused PostmillError",
     "postmill.domain.idempotency": "Idempotency Mode stable_hash",

@@ -2,6 +2,8 @@
 
 A pooler in transaction mode gives each transaction another connection to the server. What was prepared on one is
 missing on the next, or there already. So nothing is prepared unless `prepared` says that the way to the server bears it.
+
+Applications may use them, too: their handlers then notice nothing of a restart of the server.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from typing import Any
 
 import psycopg
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
+
+__all__ = ["pool", "apool", "connect", "aconnect"]
 
 PREPARE_AFTER = 5
 """So often must a connection run a statement before it is prepared on the server, where that is allowed."""
@@ -22,7 +26,13 @@ look as if it were away."""
 
 
 def connect(conninfo: str, name: str, *, prepared: bool = False, **options: Any) -> psycopg.Connection[Any]:
-    """A connection, in autocommit mode unless `options` (psycopg's) say otherwise; `name` is its application_name.
+    """A connection, in autocommit mode unless `options` say otherwise.
+
+    Args:
+        conninfo: a URL, or a connection string as libpq has them.
+        name: its application_name, under which the server shows it.
+        prepared: statements that it runs often are prepared on the server. Not behind a pooler in transaction mode.
+        options: psycopg's; they win.
 
     Raises what psycopg does.
     """
@@ -37,14 +47,25 @@ async def aconnect(
 
 
 def pool(
-    conninfo: str, name: str, *, prepared: bool, options: dict[str, Any] | None = None, **how: Any
+    conninfo: str, name: str, *, prepared: bool = False, options: dict[str, Any] | None = None, **how: Any
 ) -> ConnectionPool[Any]:
-    """A pool of such connections, not opened yet, that gives none that the server has hung up; `how` is psycopg_pool's."""
+    """A pool of such connections, not opened yet: `with pool(…) as connections`.
+
+    It gives none that the server has hung up: one from before a restart is replaced by another when it is asked for, and the
+    caller sees nothing of it. While no server answers, callers wait for at most `timeout`.
+
+    Args:
+        conninfo, name, prepared: as in `connect`; the name is the pool's, too.
+        options: psycopg's, for each connection; they win.
+        how: psycopg_pool's, such as `min_size`, `max_size` and `timeout` (seconds for which a free one is waited for, 30).
+
+    Raises psycopg_pool.PoolTimeout where none is free in time.
+    """
     return _Pool(conninfo, **_pooled(name, prepared, options) | how)
 
 
 def apool(
-    conninfo: str, name: str, *, prepared: bool, options: dict[str, Any] | None = None, **how: Any
+    conninfo: str, name: str, *, prepared: bool = False, options: dict[str, Any] | None = None, **how: Any
 ) -> AsyncConnectionPool[Any]:
     """As `pool`, for awaiting."""
     return _AsyncPool(conninfo, **_pooled(name, prepared, options) | how)

@@ -36,6 +36,21 @@ def test_a_broken_invariant_is_a_failure(dsn, stage, pg, here):
     assert str(id) in answer.out
 
 
+def test_a_ghost_is_one_by_the_lease_that_is_set(dsn, look, stage, pg, here):
+    """It runs a minute and a half after its lease has ended: three leases of the default, a third of a long one."""
+    stage.register("greet")
+    stage.open("greet")
+    id = stage.enqueue("greet")
+    assert stage.claim() == [id]
+    pg.execute("update postmill.lease set expires_at = postmill.now() - interval '90 s'")
+    assert look("invariants").summary.startswith(f"1 ghost: {id}")
+    assert look("invariants", lease=270.0).level is Level.OK
+    asked = ("doctor", "--only", "invariants", "--json")
+    assert cli(*asked, dsn=dsn).code == 1
+    (here / "postmill.toml").write_text('[worker]\nlease = "270 s"\n')
+    assert cli(*asked, dsn=dsn).code == 0
+
+
 def test_a_role_that_may_little(look, database, pg):
     pg.execute("do $$ begin create role app login; exception when duplicate_object then null; end $$")
     app = database.dsn.replace("postgres@", "app@")

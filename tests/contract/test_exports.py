@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
 import postmill
+from tests.support.reference import modules
 
 NAMES = [
     *(
@@ -21,6 +23,7 @@ NAMES = [
         "Steps",
         "Constant",
         "ByErrorClass",
+        "Classifier",
         "Idempotency",
         "Mode",
         "Limit",
@@ -47,6 +50,16 @@ NAMES = [
     *("PostmillError", "EnqueueRefused"),
 ]
 
+MODULES = {
+    "postmill.metrics": ["counter", "gauge", "timer", "Bounded"],
+    "postmill.connections": ["pool", "apool", "connect", "aconnect"],
+    "postmill.retrying": ["retry_after", "delay_of"],
+    "postmill.text": ["clean"],
+    "postmill.typing": ["JobTypeOptions", "Decorator", "DeclaredTrigger", "Budget"],
+    "postmill.settings": ["load"],
+    "postmill.local": ["LocalDatabase", "LocalServerError"],
+}
+
 
 def test_the_list_is_the_list() -> None:
     assert postmill.__all__ == NAMES
@@ -56,6 +69,20 @@ def test_the_list_is_the_list() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_each_name_is_there_and_explained(name: str) -> None:
     assert getattr(postmill, name).__doc__
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_names_of_a_module(name: str) -> None:
+    module = import_module(name)
+    assert module.__all__ == MODULES[name]
+    assert module.__doc__
+    assert [one for one in MODULES[name] if not getattr(module, one).__doc__] == []
+    with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'Clint'"):
+        module.Clint  # noqa: B018
+
+
+def test_the_modules_are_those_of_the_reference() -> None:
+    assert tuple(MODULES) == modules.MODULES
 
 
 def test_star_import_gives_them_all() -> None:

@@ -38,6 +38,11 @@ DATABASE = {
 
 STEPS = (
     ("a child that runs one job", "import postmill.engine.child", {*WORKER, *DATABASE, "typer", "rich"}),
+    (
+        "annotations and small parts",
+        "from postmill.typing import JobTypeOptions; import postmill.text, postmill.retrying, postmill.local",
+        {*WORKER, *DATABASE, "postmill.engine.budgets", "postmill.local.up"},
+    ),
     ("postmill --help", "command('--help')", {*WORKER, *DATABASE}),
     ("postmill --version", "command('--version')", {*WORKER, *DATABASE} - {"psycopg", "asyncio"}),
     (

@@ -26,7 +26,7 @@ from examples.enrichment.texts.found import FoundText
 from examples.enrichment.texts.gather import gather
 from examples.staging.children import ChildFailed
 from examples.staging.steps import Steps
-from postmill.domain.errors import PostmillError
+from postmill import PostmillError
 
 LOOKS_PER_SECOND = 4
 

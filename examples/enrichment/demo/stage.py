@@ -13,7 +13,7 @@ from examples.enrichment import statements
 from examples.enrichment.demo.options import Options
 from examples.staging.children import Child, ChildFailed
 from examples.staging.steps import Steps
-from postmill.local.up import LocalDatabase
+from postmill.local import LocalDatabase
 
 MODULE = "examples.enrichment.jobs"
 SHORT_LEASE = "5s"

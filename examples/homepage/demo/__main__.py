@@ -28,7 +28,7 @@ from examples.homepage.demo.summary import print_summary
 from examples.staging.children import ChildFailed
 from examples.staging.control import ApiRefused
 from examples.staging.steps import Steps
-from postmill.domain.errors import PostmillError
+from postmill import PostmillError
 
 LOOKS_PER_SECOND = {True: 2, False: 1}
 """On a terminal, and elsewhere."""

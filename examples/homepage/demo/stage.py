@@ -27,7 +27,7 @@ from examples.staging.children import ROOT, Child, ChildFailed
 from examples.staging.control import Control
 from examples.staging.steps import Steps
 from postmill import Registry
-from postmill.local.up import LocalDatabase
+from postmill.local import LocalDatabase
 
 LEASE = 5.0
 """Seconds: so soon is a killed worker's job run again."""

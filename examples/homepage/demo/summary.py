@@ -11,10 +11,9 @@ from rich.text import Text
 from examples.homepage.demo.data import rows
 from examples.homepage.demo.look import Standing, standing
 from examples.homepage.demo.options import Options
-from examples.homepage.demo.stage import LEASE, Stage
+from examples.homepage.demo.stage import Stage
 from examples.homepage.demo.tables import done, families, plain
 from examples.staging.programs import program
-from postmill.operate import invariants
 
 ERRORS = 10
 
@@ -26,12 +25,12 @@ def print_summary(console: Console, stage: Stage, data: Path) -> bool:
     console.print(families(now), done(now, stage), _portals(now), sep="\n")
     console.print(_recovered(stage))
     console.print(_incidents(now))
-    broken = invariants.check(stage.conn, lease_seconds=LEASE)
+    broken = _broken(stage)
     total, agree = now.total, now.agree()
     where = ", ".join(f"{total[status]} {status}" for status in sorted(total))
     console.print(Text.assemble((f"\n{total.total()} jobs", "bold"), f": {where}"), soft_wrap=True)
     for fault in broken:
-        console.print(Text(str(fault), "bold red"), soft_wrap=True)
+        console.print(Text(fault, "bold red"), soft_wrap=True)
     if not agree:
         console.print(Text("the sums by type, by queue and by tenant are not one", "bold red"))
     if agree and not broken:
@@ -40,6 +39,12 @@ def print_summary(console: Console, stage: Stage, data: Path) -> bool:
         )
     console.print(_next(data), soft_wrap=True)
     return agree and not broken
+
+
+def _broken(stage: Stage) -> list[str]:
+    """What the doctor finds of jobs that are lost, in two places, or run by nobody."""
+    report = stage.root.get("/doctor", only="invariants")
+    return [f"{one['check']}: {one['summary']}" for one in report["checks"] if one["level"] != "ok"]
 
 
 def _portals(now: Standing) -> Table:

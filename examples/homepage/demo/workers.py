@@ -17,7 +17,7 @@ from examples.homepage.queues import DEFAULT, FAMILIES, SCREENSHOT
 from examples.homepage.statements import FOLDER
 from examples.staging.children import Child, ChildFailed
 from postmill import Registry, Settings
-from postmill.domain.settings_load import load
+from postmill.settings import load
 
 MODULES = ("examples.homepage.jobs", "examples.homepage.previews.jobs")
 START_WITHIN = 60.0

@@ -14,7 +14,7 @@ from examples.homepage.job_types import JobType
 from examples.homepage.resources import database
 from examples.homepage.statements import Row, row, rows
 from postmill import Context, Idempotency, Mode, Snooze, aenqueue, aenqueue_many
-from postmill.domain.retry_after import retry_after
+from postmill.retrying import retry_after
 
 PART = 500
 """About so many sites are checked by one job."""

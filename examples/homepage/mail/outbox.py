@@ -11,7 +11,7 @@ from examples.homepage.job_types import JobType
 from examples.homepage.mail.masking import one_line
 from examples.homepage.statements import Connection, Row, row
 from postmill import NewJob, aenqueue
-from postmill.domain.text import clean
+from postmill.text import clean
 
 MOST_TEXT = 100_000
 """Most bytes of a message's text; of a longer one its middle is left out."""

@@ -9,7 +9,7 @@ from hashlib import md5
 from typing import Any
 from urllib.parse import urlsplit
 
-from postmill.domain.text import clean
+from postmill.text import clean
 
 LONGEST_TITLE = 2_000
 LONGEST_DESCRIPTION = 50_000

@@ -12,8 +12,8 @@ from examples.homepage.rss.errors import FeedError
 from examples.homepage.rss.identity import keys, new_entries
 from examples.homepage.rss.refresh import Feed
 from examples.homepage.statements import Connection, Row, row, rows
-from postmill.domain.retry_after import retry_after
-from postmill.domain.text import clean
+from postmill.retrying import retry_after
+from postmill.text import clean
 
 MOST_ERRORS = 5
 """So many in a row disable a source."""

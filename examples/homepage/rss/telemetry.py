@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opentelemetry import trace
 
-from postmill.telemetry.own import counter, timer
+from postmill.metrics import counter, timer
 
 MOST_SOURCES = 1000
 """Sources that are kept apart; the metrics count further ones as `other`."""

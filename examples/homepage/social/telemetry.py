@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from postmill.telemetry.own import counter
+from postmill.metrics import counter
 
 accounts = counter(
     "social.accounts.total", "Accounts that were refreshed, by what came of it.", labels=("outcome",)

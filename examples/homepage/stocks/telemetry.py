@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from postmill.telemetry.own import counter, gauge
+from postmill.metrics import counter, gauge
 
 requests = counter(
     "stocks.requests.total", "Requests for quotes: quoted, limited, unknown or failed.", labels=("outcome",)

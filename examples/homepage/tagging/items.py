@@ -12,7 +12,7 @@ from examples.homepage.tagging.prompt import Article
 from examples.homepage.tagging.service import AiTaggingService, Answer
 
 if TYPE_CHECKING:
-    from postmill.engine.budgets import Budget
+    from postmill.typing import Budget
 
 
 @dataclass(frozen=True, slots=True)

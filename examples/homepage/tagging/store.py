@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 
 from examples.homepage.statements import Connection, Row, row, rows
 from examples.homepage.tagging.tags import AiTags
-from postmill.domain.text import clean
+from postmill.text import clean
 
 MOST_FAILURES = 5
 """So many answers of no use, and nobody pays for another one."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from postmill.domain.text import clean
+from postmill.text import clean
 
 CATEGORIES = (
     "Technology",

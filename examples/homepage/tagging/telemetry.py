@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from opentelemetry import trace
 
-from postmill.telemetry.own import counter, gauge
+from postmill.metrics import counter, gauge
 
 items = counter("ai.tagging.items.total", "Items that were asked about.", labels=("status",))
 tokens = counter("ai.tagging.tokens.total", "Tokens that were used.", labels=("type",))

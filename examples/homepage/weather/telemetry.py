@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from postmill.telemetry.own import counter
+from postmill.metrics import counter
 
 places = counter(
     "weather.places.total",

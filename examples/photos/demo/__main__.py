@@ -22,7 +22,7 @@ from examples.photos.demo.summary import print_summary
 from examples.staging.children import ChildFailed
 from examples.staging.control import ApiRefused
 from examples.staging.steps import Steps
-from postmill.domain.errors import PostmillError
+from postmill import PostmillError
 
 FAULTS = (PostmillError, ChildFailed, ApiRefused, Unfinished, psycopg.Error, httpx.HTTPError, OSError)
 

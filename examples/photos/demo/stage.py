@@ -22,7 +22,7 @@ from examples.photos.demo.tenants import Account, Tenant, accounts, put_on_the_a
 from examples.staging.children import ROOT, Child, ChildFailed
 from examples.staging.control import Control
 from examples.staging.steps import Steps
-from postmill.local.up import LocalDatabase
+from postmill.local import LocalDatabase
 
 SHORT_LEASE = "3s"
 START_WITHIN = 60.0

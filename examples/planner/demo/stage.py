@@ -17,7 +17,7 @@ from examples.planner import statements
 from examples.planner.demo.options import Options
 from examples.staging.children import Child, ChildFailed
 from examples.staging.steps import Steps
-from postmill.local.up import LocalDatabase
+from postmill.local import LocalDatabase
 
 PEOPLE = Path(__file__).with_name("people.sql")
 START_WITHIN = 60.0

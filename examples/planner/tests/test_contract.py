@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +10,6 @@ import pytest
 from pydantic import ValidationError
 
 from examples.planner.contract import Envelope
-from examples.planner.statements import FOLDER
 from examples.planner.submit import key_of
 from examples.planner.tests.labour import served
 from examples.planner.tests.office import ORG, Office
@@ -81,15 +79,6 @@ async def test_past_the_api_it_is_strict_as_well(office: Office, missing: str) -
     for kind in served().names:
         with pytest.raises(psycopg.Error, match="strict envelope"):
             await office.conn.execute(f"select postmill.enqueue('{kind}', '{{}}', {words})".encode())
-
-
-def test_only_the_public_interface() -> None:
-    """Everything but the tests; the demo starts a database of its own besides."""
-    public = {"", ".errors", ".local.up"}
-    for path in FOLDER.rglob("*.py"):
-        if "tests" not in path.relative_to(FOLDER).parts:
-            found = re.findall(r"^(?:from|import) postmill([\w.]*)", path.read_text(), re.MULTILINE)
-            assert set(found) <= public, path.name
 
 
 async def test_secrets_are_refused(office: Office) -> None:

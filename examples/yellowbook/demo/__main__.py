@@ -20,7 +20,7 @@ from examples.yellowbook.demo.options import Options, parse
 from examples.yellowbook.demo.stage import stage
 from examples.yellowbook.demo.story import Story, Unfinished
 from examples.yellowbook.demo.summary import print_summary
-from postmill.domain.errors import PostmillError
+from postmill import PostmillError
 
 FAULTS = (PostmillError, ChildFailed, Unfinished, psycopg.Error, httpx.HTTPError, OSError)
 

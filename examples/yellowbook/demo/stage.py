@@ -18,7 +18,7 @@ from examples.staging.steps import Steps
 from examples.upstreams.script import Script
 from examples.yellowbook import statements
 from examples.yellowbook.demo.options import Options
-from postmill.local.up import LocalDatabase
+from postmill.local import LocalDatabase
 
 FIRST_KEY = "key-of-the-first-quarter"
 ADMIN_TOKEN = "token-of-the-demo"

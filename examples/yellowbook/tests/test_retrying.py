@@ -62,7 +62,7 @@ def test_the_configuration_and_the_schedule() -> None:
 def test_the_delay_and_its_jitter() -> None:
     """±20 % around min(2 s · 2^(n − 1), 5 min), never above 5 min."""
     for attempt, middle in ((1, 2), (2, 4), (5, 32), (8, 256), (9, 300), (5000, 300)):
-        low, high = (delay_of(RETRY.policy, attempt, rng=Middle(at)).seconds for at in (0.0, 1.0))
+        low, high = (delay_of(RETRY, attempt, rng=Middle(at)).seconds for at in (0.0, 1.0))
         assert (low, high) == pytest.approx((middle * 0.8, min(300, middle * 1.2)))
 
 

@@ -82,7 +82,10 @@ class Rule:
 class Classifier:
     """Ordered rules that come before the built-in ones; the first that fits decides.
 
-    Classifier().permanent(InvoiceGone, 410).transient("insufficient_quota")
+        Classifier().permanent(InvoiceGone, 410).transient("insufficient_quota")
+
+    A rule is a class of errors (subclasses too), an HTTP status or a `range` of them, the code or class name that an error
+    carries, or a function of the error.
 
     An exception class may also say it itself, by a boolean attribute `retryable`.
     """

@@ -87,6 +87,7 @@ def delay_of(
 ) -> Delay:
     """The wait after attempt number `attempt` (from 1) failed with `error` (or an error named `error_class`).
 
+    `rng` draws the jitter; `.seconds` of the answer is the wait, in [0, 30 days].
     A function as policy that raises, or returns anything but a usable length of time, is replaced by the
     default policy for this once, and the answer says why.
     """

@@ -33,7 +33,8 @@ class LocalDatabase:
         more: further variables to write down beside the URL.
         told: takes lines about what takes its time.
 
-    Entering starts it; leaving stops it. In between it is started again whenever it dies. Raises LocalServerError.
+    Entering starts it; leaving stops it. In between it is started again whenever it dies. Raises LocalServerError. PostgreSQL's
+    own settings are those of `server.settings`, to be changed before: `database.server.settings["max_connections"] = "300"`.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ MOST_VALUES = 100
 
 
 class Bounded(Generic[M]):
-    """A metric whose labels have at most `most` values each. `metric` is prometheus_client's own."""
+    """A metric whose labels are bounded, as `counter`, `gauge` and `timer` make them. `metric` is prometheus_client's own."""
 
     def __init__(self, metric: M, labels: Sequence[str], most: int) -> None:
         self.metric = metric
@@ -67,7 +67,18 @@ def counter(
     most: int = MOST_VALUES,
     registry: CollectorRegistry = REGISTRY,
 ) -> Bounded[Counter]:
-    """Something that only grows. `most`: values of each label that are kept apart."""
+    """Something that only grows: `.labels(…).inc()`.
+
+    Args:
+        name: dotted, or as Prometheus has it.
+        help: what it counts, and in which unit; shown on the page.
+        labels: their names; none: `.labels().inc()`.
+        most: values of each label that are kept apart; all further ones are `other`.
+        registry: prometheus_client's; default: the one of the worker's page.
+
+    Raises:
+        ValueError: nothing that Prometheus takes for a name comes of `name`, or there is such a metric already.
+    """
     return Bounded(Counter(prometheus_name(name), help, labels, registry=registry), labels, most)
 
 
@@ -79,7 +90,7 @@ def gauge(
     most: int = MOST_VALUES,
     registry: CollectorRegistry = REGISTRY,
 ) -> Bounded[Gauge]:
-    """Something that goes up and down."""
+    """Something that goes up and down: `.labels(…).set(4.5)`. Arguments and errors are those of `counter`."""
     return Bounded(Gauge(prometheus_name(name), help, labels, registry=registry), labels, most)
 
 
@@ -91,7 +102,10 @@ def timer(
     most: int = MOST_VALUES,
     registry: CollectorRegistry = REGISTRY,
 ) -> Bounded[Histogram]:
-    """Lengths of time in seconds, in the cells of `jobs_duration_seconds`."""
+    """Lengths of time in seconds, in the cells of `jobs_duration_seconds`: `with of.labels(…).time(): …`, or `.observe(0.2)`.
+
+    Arguments and errors are those of `counter`.
+    """
     made = Histogram(prometheus_name(name), help, labels, buckets=DURATION_BOUNDS, registry=registry)
     return Bounded(made, labels, most)
 

@@ -28,8 +28,16 @@ GROUPS = MappingProxyType(
 )
 """A title, and the first of the public names that it stands above; they are grouped in `postmill.__all__`."""
 
-_NO_SIGNATURE = {"job", "JobType", "Context", "Settings", "NewJob", "JobView"}
-_MEMBERS = {"JobType", "Registry", "Client", "NewJob", "Context", "Worker"}
+_NO_SIGNATURE = {
+    *("job", "JobType", "Classifier", "Context", "Settings", "NewJob", "JobView"),
+    *("Bounded", "Budget", "DeclaredTrigger", "Decorator", "JobTypeOptions"),
+}
+_MEMBERS = {
+    *("JobType", "Classifier", "Registry", "Client", "NewJob", "Context", "Worker"),
+    *("Bounded", "Budget", "LocalDatabase"),
+}
+_INNER = {"granted", "seen", "unknown", "aunknown"}
+"""Methods that the parts of Postmill have for one another."""
 
 
 def sections() -> str:
@@ -39,7 +47,7 @@ def sections() -> str:
     for name in postmill.__all__:
         if name in titles:
             parts.append(f"## {titles[name]}\n")
-        parts.append(_entry(name, getattr(postmill, name)))
+        parts.append(entry(name, getattr(postmill, name)))
     return "\n".join(parts)
 
 
@@ -63,8 +71,9 @@ def job_options() -> str:
     return table(("option", "type"), [(code(name), code(_type(hint))) for name, hint in hints.items()])
 
 
-def _entry(name: str, value: Any) -> str:
-    parts = [f"### {name}"]
+def entry(name: str, value: Any, level: int = 3) -> str:
+    """A heading of this level, how it is called, and what it says of itself."""
+    parts = [f"{'#' * level} {name}"]
     if name not in _NO_SIGNATURE and not issubclass(value if isinstance(value, type) else object, Exception):
         parts.append(f"```py\n{name}{signature(value)}\n```")
     parts.append(paragraphs(_doc(value)))
@@ -79,7 +88,7 @@ def _entry(name: str, value: Any) -> str:
 
 def _members(kind: type) -> Iterator[tuple[str, str]]:
     for name, value in vars(kind).items():
-        if name.startswith("_"):
+        if name.startswith("_") or name in _INNER:
             continue
         if isinstance(value, property):
             if value.__doc__:
@@ -116,7 +125,7 @@ def _parameter(parameter: inspect.Parameter) -> str:
         repr(default.value)
         if isinstance(default, Enum)
         else "…"
-        if "factory" in str(default)
+        if "factory" in str(default) or " at 0x" in repr(default)
         else repr(default)
     )
     return f"{text} = {shown}"

@@ -64,6 +64,7 @@ def examined(backend: Backend, only: list[str]) -> Examined:
             listen=None if settings.listen_url is None else lambda: opened(settings.listen_dsn),
             prepared=settings.prepared_statements,
             notify=settings.notify,
+            lease=settings.worker.lease,
             cells=settings.cells,
         )
         return examine(probe, only)

@@ -72,6 +72,7 @@ def _probe(run: Run, conn: psycopg.Connection[Any]) -> Probe:
         else lambda: open_connection(settings.listen_dsn or run.dsn),
         prepared=settings.prepared_statements,
         notify=settings.notify,
+        lease=settings.worker.lease,
         cells=settings.cells,
     )
 

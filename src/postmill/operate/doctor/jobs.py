@@ -14,7 +14,7 @@ SHOWN = 3
 
 def check_invariants(probe: Probe) -> Finding:
     """Lost jobs, jobs in two places, ghosts. None has ever been seen outside of a test that made one."""
-    found = invariants.check(probe.conn, probe.schema, most=MOST)
+    found = invariants.check(probe.conn, probe.schema, lease_seconds=probe.lease, most=MOST)
     if not found:
         return Finding("invariants", Level.OK, "every job has exactly one ticket or outcome")
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(v.kind for v in found).items()))

@@ -28,6 +28,7 @@ class Probe:
         listen: opens a connection by the setting `listen_url`; None where that is not set.
         prepared: the setting `prepared_statements`.
         notify: the setting `notify`.
+        lease: the setting `worker.lease`, in seconds.
         cells: the setting `cells`.
     """
 
@@ -37,6 +38,7 @@ class Probe:
     listen: Callable[[], psycopg.Connection[Any]] | None = None
     prepared: bool = True
     notify: bool = True
+    lease: float = 30.0
     cells: Mapping[str, CellSettings] = field(default_factory=dict)
 
     def ask(self, name: str, *args: object) -> list[Row]:
