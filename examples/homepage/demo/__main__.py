@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event
 
 import httpx
 import psycopg
@@ -77,16 +76,20 @@ def _watch(until: float | None, console: Console, running: Stage) -> None:
             now, seconds = standing(running.conn, running.since), time.monotonic() - begun
             life.step(seconds, now)
             display.show(seconds, now, life.notes)
-            if stopped.wait(1 / LOOKS_PER_SECOND[console.is_terminal]):
+            time.sleep(1 / LOOKS_PER_SECOND[console.is_terminal])
+            if stopped:
                 console.print()
                 return
 
 
 @contextmanager
-def stopped_by(number: signal.Signals) -> Iterator[Event]:
-    """Is set when the signal comes, which meanwhile interrupts nothing: in the middle of a line, Rich would say no more."""
-    came = Event()
-    before = signal.signal(number, lambda *about: came.set())
+def stopped_by(number: signal.Signals) -> Iterator[list[int]]:
+    """Has the signal in it once it comes, which meanwhile interrupts nothing: in the middle of a line, Rich would say no more.
+
+    No `Event`: who sets one while the same thread is about to wait for it waits for ever.
+    """
+    came: list[int] = []
+    before = signal.signal(number, lambda number, frame: came.append(number))
     try:
         yield came
     finally:
