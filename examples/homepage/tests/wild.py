@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 from pathlib import Path
@@ -102,6 +102,9 @@ def short_folder() -> Iterator[Path]:
 
 def browsers(folder: Path) -> list[str]:
     """Processes that have to do with the folder, and zombies below this one."""
-    below = psutil.Process().children(recursive=True)
-    dead = [one.name() for one in below if one.is_running() and one.status() == psutil.STATUS_ZOMBIE]
+    dead = []
+    for one in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            if one.status() == psutil.STATUS_ZOMBIE:
+                dead.append(one.name())
     return working_in(folder) + dead
